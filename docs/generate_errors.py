@@ -60,8 +60,8 @@ CASES = (
         """
         @rose.jit
         def pick(x: float) -> float:
-            seen = {1.0, x}
-            return len(seen)
+            label = f"{x:.2f}"
+            return len(label)
 
         pick(1.0)
         """,
@@ -389,11 +389,17 @@ def refusal_of(statement: str) -> rose.UnsupportedSyntax:
 
 
 MEETS: dict[str, str] = {
-    "an array of a list that grows on one side": "q = [1.0]; (q.append(x) if x > 0 else None); return np.sum(q)",
-    "`append` in a staged loop": "q = [1.0]\nfor k in rose.range(n):\n    q.append(x)\nreturn q[0]",
-    "`items[n] = x` of a list": "q = [1.0] * 100\nfor k in rose.range(2):\n    q[k] = x\nreturn q[0]",
+    "an array of a list that grows on one side": (
+        "q = [1.0]; (q.append(x) if x > 0 else None); return np.linalg.norm(q)"
+    ),
+    "another kind of item in a list that a staged loop grows": (
+        "q = [1.0]\nfor k in rose.range(n):\n    q.append('a')\nreturn q[0]"
+    ),
+    "a list in a list that a staged loop grows": (
+        "q = []\nfor k in rose.range(n):\n    q.append([x])\n    q[k][0] = 2.0\nreturn q[0][0]"
+    ),
     "an array of `n` elements": "return np.zeros(n).sum()",
-    "a list of `n` elements": "return [x * k for k in range(n)][0]",
+    "a list of `n` lists of many lengths": "return [[x] * k for k in range(n)][0][0]",
     "`min` of texts by a key": "d = {'a': x, 'b': 2.0}\nreturn min(d, key=d.get) + x",
     "many items in order by a key": "return sorted([x * k for k in range(80)], key=lambda v: -v)[0]",
     "`round` to digits that vary": "return round(x, n)",
@@ -418,13 +424,13 @@ MEETS: dict[str, str] = {
     "`try` around an index": "try:\n    return np.array([1.0, x])[[n, 0]].sum()\nexcept IndexError:\n    return 0.0",
     "an iterator as the result": "return (x * k for k in (1.0, 2.0))",
     "a masked array as the result": "return np.ma.array([1.0, 2.0], mask=[0, 1])",
-    "a list that is repeated `n` times": "return len([0.0] * n) * x",
+    "a tuple that is repeated `n` times": "return len((0.0,) * n) * x",
     "`functools.reduce` over a staged range": "return functools.reduce(operator.mul, range(1, n), x)",
     "`itertools.islice` of `n` items": "return sum(itertools.islice([1.0, 2.0], n)) * x",
     "a width of `format` that varies": "if x > 0:\n    raise ValueError('{:{}}'.format(x, n))\nreturn x",
     "`==` with a `Decimal`": "return 1.0 if x == Decimal(2) else x",
     "an index that a list does not have, on one side": "return [1.0][3] if n > 5 else x",
-    "a key of a dict on one side": "d = {}\nif x > 0:\n    d['a'] = x\nreturn d.get('a', 0.0)",
+    "a key of a dict on one side": "d = {}\nif x > 0:\n    d['a'] = [x]\nd['b'] = x\nreturn d['b']",
     "all attributes of an object with one on one side": (
         "s = types.SimpleNamespace()\nif x > 0:\n    s.a = x\nreturn len(vars(s)) * x"
     ),

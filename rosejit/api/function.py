@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar
 from rosejit.api import sessions
 from rosejit.api.calling.call_interface import interface_of, known_as
 from rosejit.api.calling.call_types import Parameters, Result
-from rosejit.api.calling.needed_ints import settle_classes, staged_with_needed
+from rosejit.api.calling.needed_ints import settle, settle_classes, staged_with_needed
 from rosejit.api.calling.out_argument import placed
 from rosejit.api.calling.specialisation import Staged
 from rosejit.api.calling.specialisation_cache import Key, Known, Specialisation, reckon
@@ -222,7 +222,7 @@ class Function(Generic[Parameters, Result]):
         except Mismatch:  # a value from outside is equal, but not the same object any more; or it needs more memory
             fits = False
         if not fits:  # here nothing holds the memory that was exhausted
-            run, result = self._anew(call, args, kwargs)
+            run, result = self._anew(given, args, kwargs)
         if not interpreted.may_be_disabled():
             self.latest = run
             if self._first is not None:
@@ -237,12 +237,14 @@ class Function(Generic[Parameters, Result]):
             self._checked.add(call.key)
             check.check_once(self, args, kwargs)
 
-    def _anew(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Callable[..., Any], Any]:
+    def _anew(
+        self, given: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], Any]:
         """Code that is staged for just these arguments, and its result; another thread may change what it reads."""
         mismatch: Mismatch | None = None
         for _ in range(_TRIALS):
             with sessions.session() as made:
-                run = self._compiled(call, made, anew=True)
+                _, run = self._staged(args, given, made, lambda call: self._compiled(call, made, anew=True))
             try:
                 return run, run(*args, **kwargs)
             except Mismatch as found:
@@ -400,7 +402,7 @@ class Function(Generic[Parameters, Result]):
                     sessions.collecting() as inherited,
                 ):
                     staged = self._kind.stage(self, call, at)
-                    at.tape.tries.settle()
+                    settle(at.tape)
                     staged.given = tuple(call.statics)
                     read = sessions.lasting(at, staged.source, inherited)
                     made = Specialisation(staged, sessions.owned(sessions.distinct(staged.source.guards, *read)))

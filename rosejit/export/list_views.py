@@ -11,6 +11,11 @@ def listed(tree: Tree, slots: Sequence[Slot]) -> tuple[Tree, tuple[Slot, ...]]:
     """A tree in which such a list is one of structures, and where their parts are."""
     if not isinstance(tree, Node):
         return tree, tuple(slots)
+    if hasattr(tree.cls, "__rose_dynamic__"):
+        raise StagingTypeError(
+            "a list, a dict or a set whose length only running tells is not exported",
+            help="give the items in an array of a known length, and how many there are",
+        )
     if hasattr(tree.cls, "__rose_host__"):
         return _list(tree.children[0], slots)
     rest = iter(slots)

@@ -8,6 +8,7 @@ from rosejit.interp.values import Counters
 from rosejit.ir.failure import RECURSION, failure_error
 from rosejit.ir.syntax import Failure
 from rosejit.lazy_dataclass import dataclass
+from rosejit.list_room import NeedsRoom, Outgrown
 
 Frame = list[Any]
 """The values of one activation of a function; slot 0 holds the `Run`."""
@@ -49,7 +50,10 @@ class Run:
 
 def fail(failure: Failure, *values: Any) -> None:
     """Raise what `failure` stands for, from the user's line."""
-    raise_in_user_code(failure_error(failure, values), failure.span)
+    error = failure_error(failure, values)
+    if isinstance(error, Outgrown) and error.grow():
+        raise NeedsRoom(str(error))
+    raise_in_user_code(error, failure.span)
 
 
 def execute(code: Code, frame: Frame) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosejit.abi import Artifact, Tier
+from rosejit.list_room import Outgrown as ListOutgrown
 from rosejit.runtime import backend
 from rosejit.runtime.backend import CompiledModule
 from rosejit.runtime.handles import Handle, Tapes
@@ -40,9 +41,11 @@ class Compiled:
         """What a handle of this program stands for, here: see `Tapes.handle`."""
         return self._tapes.handle(content)
 
-    def _outgrow(self, artifact: Artifact, again: bool) -> bool | None:
-        """A call of code of `artifact` has exhausted its memory: whether it may be made `again`; None where no code can
-        have more."""
+    def _outgrow(self, artifact: Artifact, again: bool, room: ListOutgrown | None = None) -> bool | None:
+        """Code of `artifact` has exhausted its memory, or its `room` for a list: whether the call may be made `again`;
+        None where no code can have more."""
+        if room is not None:
+            return again if room.grow() else None
         with self._lock:
             if artifact is not self.artifact:  # another call was first
                 return again

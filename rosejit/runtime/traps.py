@@ -5,14 +5,16 @@ from typing import NoReturn
 
 from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED, OUT_OF_MEMORY, Artifact
 from rosejit.errors import RoseMemoryError, RoseRecursionError, WasmTrap, raise_in_user_code
-from rosejit.ir.failure import failure_error
+from rosejit.ir.failure import Failure, failure_error
+from rosejit.list_room import NeedsRoom
+from rosejit.list_room import Outgrown as ListOutgrown
 from rosejit.runtime.backend import NO_FAILURE, Fault, Instance
 from rosejit.runtime.marshalling.convert import Mismatch
 from rosejit.runtime.residency.stack_limit import here
 
-Outgrown = Callable[[], bool | None]
-"""Told that the memory is exhausted; says whether the call may be made again, by code that can have more. None where
-there is no such code."""
+Outgrown = Callable[..., bool | None]
+"""Told that the memory is exhausted, or the room for a list, and which; says whether the call may be made again, by
+code that can have more. None where there is no such code."""
 
 
 def raise_fault(artifact: Artifact, outgrown: Outgrown, instance: Instance, status: int) -> NoReturn:
@@ -27,7 +29,10 @@ def raise_fault(artifact: Artifact, outgrown: Outgrown, instance: Instance, stat
     number = instance.words[FAILURE_NUMBER // 4] if fault.kind == "unreachable" else NO_FAILURE
     if number >= 0:
         failure = artifact.failures[number]
-        raise_in_user_code(failure_error(failure, _values(artifact, instance, number)), failure.span)
+        error = failure_error(failure, _values(artifact, instance, number))
+        if isinstance(error, ListOutgrown):
+            _raise_for_room(error, failure, outgrown(error))
+        raise_in_user_code(error, failure.span)
     if number == INTERRUPTED:
         raise KeyboardInterrupt
     if number == OUT_OF_MEMORY:
@@ -36,6 +41,15 @@ def raise_fault(artifact: Artifact, outgrown: Outgrown, instance: Instance, stat
             raise Mismatch("it needs more memory than addresses of 32 bits reach")
         _raise_exhausted(artifact, instance, fault, grows=again is not None)
     _raise_trap(artifact, fault)
+
+
+def _raise_for_room(error: ListOutgrown, failure: Failure, again: bool | None) -> NoReturn:
+    if again:
+        raise NeedsRoom(str(error))
+    remedy = "keep fewer items"
+    if again is not None:
+        remedy = "stage it again: another call of the function, or another `lower(...)`, has more room from now on"
+    raise_in_user_code(RoseMemoryError(str(error), failure.span, help=remedy), failure.span)
 
 
 def _values(artifact: Artifact, instance: Instance, number: int) -> list[float | int | bool]:

@@ -88,10 +88,10 @@ FOLLOWED: dict[str, tuple[str, list[str], list[str]]] = {
             "rose.jit(lambda x, like: f(x, like.shape[0]))(2.0, np.ones(3))",
         ],
     ),
-    "a list that is repeated": (
-        "def f(x, n):\n    return sum([x] * n)\nrose.jit(f)(2.0, 3)",
+    "a tuple that is repeated": (
+        "def f(x, n):\n    return sum((x,) * n)\nrose.jit(f)(2.0, 3)",
         ["from a length", "`lambda x: f(x, n)`"],
-        ["n = 3\nrose.jit(lambda x: f(x, n))(2.0)", "rose.jit(lambda x, q: sum([x] * len(q)))(2.0, np.ones(3))"],
+        ["n = 3\nrose.jit(lambda x: f(x, n))(2.0)", "rose.jit(lambda x, q: sum((x,) * len(q)))(2.0, np.ones(3))"],
     ),
     "a cache": (
         "@functools.lru_cache\ndef sq(x):\n    return x * x\nrose.grad(lambda x: sq(x))(3.0)",
@@ -112,7 +112,7 @@ EXPECTED: dict[str, list[Any]] = {
     "a default that is an int": [1.0, 2.0], "what a partial binds": [1.0], "no return": [2.0],
     "a pair": [(2.0, 1.0), (2.0, 1.0)], "an array": [[2.0, 2.0], [[2.0, 0.0], [0.0, 2.0]]],
     "a key that is an argument": [4.0] * 4, "a key that is a field": [10.0] * 3,
-    "an index of tuples": [4.0], "a length": [6.0] * 3, "a list that is repeated": [6.0] * 2,
+    "an index of tuples": [4.0], "a length": [6.0] * 3, "a tuple that is repeated": [6.0] * 2,
     "a cache": [6.0] * 2, "a list from outside": [8.0],
 }  # fmt: skip
 

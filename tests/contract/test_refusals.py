@@ -30,13 +30,13 @@ CASES = {
     # name: function, arguments, class, words of the message, line (of the error), whether there is help
     "a list is indexed": ("return [1, 2][x]", (X,), "StagingTypeError", "value of a staged Real", "", True),
     "a dict is indexed": ("return {}[x]", (X,), "StagingTypeError", "a key", "", True),
-    "a set": ("return {x}", (X,), "StagingTypeError", "a member of a set", "", True),
+    "a set": ("return frozenset((x,))", (X,), "StagingTypeError", "a member of a set", "", True),
     "text is added": ("return 'a' + x", (X,), "StagingTypeError", "`+` takes a number, given str", "", True),
     "a list is repeated": (
-        "return [1] * x",
+        "return (1,) * x",
         (N,),
         "StagingTypeError",
-        "how often a list is repeated, only running tells",
+        "how often a tuple is repeated, only running tells",
         "",
         True,
     ),
@@ -64,7 +64,7 @@ CASES = {
     "two texts": ("y = 'a' if x > 0 else 'b'\nreturn y + x", (X,), "StagingTypeError", "'a'", "", True),
     "two kinds": ("y = 0\nif x > 0:\n    y = [x]\nreturn y", (X,), "StagingTypeError", "a list on one", "", True),
     "a list grows in a loop": (
-        "y = []\nfor i in rose.range(3):\n    y.append(x)\nreturn y",
+        "y = [x]\nfor i in rose.range(3):\n    y.append('a')\nreturn y",
         (X,),
         "UnsupportedSyntax",
         "a list from outside",
@@ -233,9 +233,9 @@ def test_errors_arrive_in_time():
 
 TIMES = np.array([0.5, 2.0])
 COUNTED = {
-    "k = 3\nfor i in rose.range(n):\n    out.append(x)": "comes from `n`",
-    "for i in range(int(TIMES.max())):\n    out.append(x)": "comes from an array of numbers from outside",
-    "for i in rose.unroll(range(int(TIMES[1] * n))):\n    out.append(x)": "from outside and `n`",
+    "k = 3\nfor i in rose.range(n):\n    out.append([x] * len(out))": "comes from `n`",
+    "for i in range(int(TIMES.max())):\n    out.append([x] * len(out))": "comes from an array of numbers from outside",
+    "for i in rose.unroll(range(int(TIMES[1] * n))):\n    out.append([x] * len(out))": "from outside and `n`",
 }
 
 

@@ -111,18 +111,18 @@ def test_match_that_binds_in_an_or_stays_with_the_host():
         ("[x, y]", "rose@.record_allocation([x, y])"),
         (
             "[k for k in x if k]",
-            "rose@.listed([comp@1.put(k) for comp@1, comp@1@items in rose@.listing(x, False, False)"
+            "rose@.listed([comp@1.put(k) for comp@1, comp@1@items in rose@.listing(x, False, False, False)"
             " for k in comp@1@items for comp@1@if in comp@1.when(k)])",
         ),
         (
             "[k + y for k in x]",
             "rose@.listed([rose@.fresh(k + y) for k in x]) if rose@.few(x) else"
             " rose@.listed([comp@1.put(rose@.fresh(k + y))"
-            " for comp@1, comp@1@items in rose@.listing(x, False, True) for k in comp@1@items])",
+            " for comp@1, comp@1@items in rose@.listing(x, False, True, False) for k in comp@1@items])",
         ),
         (
             "[k for k in g(x)]",
-            "rose@.listed([comp@1.put(k) for comp@1, comp@1@items in rose@.listing(rose@.call(g, x), False, True)"
+            "rose@.listed([comp@1.put(k) for comp@1, comp@1@items in rose@.listing(rose@.call(g, x), False, True, False)"
             " for k in comp@1@items])",
         ),
         ("lambda k: x", "lambda k: x"),

@@ -374,6 +374,8 @@ names = sorted({name.split(".")[1] for name in sys.modules if name.startswith("r
 print(found.function("f", PRODUCT)(6.0, 7.0), names)
 """
     done = python(code, str(cache.directory))
-    expected = "abi beside_bytecode container_kind containers errors ir lazy_dataclass made_anew narrow_values numeric "
-    expected += "processor runtime span"
+    expected = (
+        "abi beside_bytecode container_kind containers errors ir lazy_dataclass list_room made_anew narrow_values "
+    )
+    expected += "numeric processor runtime span"
     assert done.stdout.strip() == f"42.0 {expected.split()}", done

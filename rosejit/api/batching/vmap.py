@@ -128,6 +128,11 @@ def _batched(result: Any) -> Any:
     """The result for the batch: the elements of a list stay its outermost axis."""
     if result.__class__ is StructOfArrays:
         return StructOfArrays(map_arrays(result.value, lambda column: column.swapaxes(0, 1)))  # pyright: ignore[reportAttributeAccessIssue]  # methods are installed
+    if hasattr(result, "__rose_dynamic__"):
+        raise StagingTypeError(
+            "the result of a mapped function is a list whose length only running tells: each would have its own",
+            help="give back a number that is made of it, or an array of a known length",
+        )
     inside = parts(result)
     return result if inside is None else with_parts(result, [_batched(part) for part in inside])
 

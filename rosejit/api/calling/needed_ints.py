@@ -10,48 +10,96 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from rosejit.abi import leaves
-from rosejit.errors import StagingTypeError, UnsupportedSyntax
+from rosejit.errors import RoseMemoryError, StagingTypeError, UnsupportedSyntax
+from rosejit.frontend.lists.list_sites import StagedAgain
 from rosejit.frontend.scalar_ops.origins import class_of_element
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call, Signature
 from rosejit.frontend.signature.numeric_kinds import EXACT, exact
 from rosejit.frontend.values.scalars import NUMBERS
 from rosejit.frontend.values.tries import InVain, Tries
+from rosejit.list_room import Outgrown
 from rosejit.logs import note
 
 Made = TypeVar("Made")
 _REFUSED = (StagingTypeError, UnsupportedSyntax)
 
 
+class _Before:
+    """What a tape knew before a staging that may be given up."""
+
+    def __init__(self, tape: Any) -> None:
+        self._tape = tape
+        self._known = tape.error, tape.rolls_more, dict(tape.identified), len(tape.unrolled)
+
+    def restore(self) -> None:
+        """Forget what was found since."""
+        tape = self._tape
+        tape.error, tape.rolls_more, identified, left = self._known
+        tape.identified = dict(identified)
+        del tape.unrolled[left:]
+
+
 def staged_with_needed(
     binding: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session, stage: Callable[[Call], Made]
 ) -> tuple[Call, Made]:
-    """As `_staged_with_needed`; where loops were tried in vain, it is staged again without."""
+    """As `_staged_with_needed`; where loops were tried in vain, it is staged again without, and where staged loops grow
+    lists, with these as such from the beginning."""
     tape = at.tape
     if tape.undo.is_open:
         return _staged_with_needed(binding, args, kwargs, at, stage)
+    attempts = 0
+    while True:
+        attempts += 1
+        tape.sites.is_closed = attempts > _AGAIN
+        before = _Before(tape)
+        tape.sites.begins()
+        try:
+            return _staged_with_tries(binding, args, kwargs, at, stage)
+        except StagedAgain:
+            pass
+        except Outgrown as error:  # of items that staging knows
+            if not error.grow():
+                raise RoseMemoryError(str(error), help="keep fewer items") from None
+        except KeyError:
+            if attempts > _AGAIN or not any([key.grow() for key in tape.sites.complete]):
+                raise
+        before.restore()
+
+
+def _staged_with_tries(
+    binding: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session, stage: Callable[[Call], Made]
+) -> tuple[Call, Made]:
+    tape = at.tape
     never = frozenset[Any]()
     for _ in range(_TRIES):
-        before = tape.error, tape.rolls_more, len(tape.unrolled)
+        before = _Before(tape)
         tries = tape.tries = Tries(True, never)
         try:
-            with _unheard(at, lambda tries=tries: not tries.made):
+            with _unheard(at, lambda tries=tries: not tries.made and not tape.sites.is_pending):
                 return _staged_with_needed(binding, args, kwargs, at, stage)
         except (Exception, InVain) as error:
-            if not tries.made:
+            if not tries.made or tape.sites.is_pending:
                 raise
             place = error.place if isinstance(error, InVain) else tries.made[-1] if tries.is_open else None
             note("compile", lambda place=place: f"{place}: this loop is not rolled, and all is staged again")
         finally:
             tape.tries = Tries()
         never = never | {place}
-        tape.error, tape.rolls_more, left = before
-        del tape.unrolled[left:]
+        before.restore()
         if place is None:
             break
     return _staged_with_needed(binding, args, kwargs, at, stage)
 
 
+def settle(tape: Any) -> None:
+    """Raise if what was staged is to be staged again."""
+    tape.tries.settle()
+    tape.sites.settle()
+
+
+_AGAIN = 40
+"""So often a function is staged for lists that its loops grow."""
 _TRIES = 4
 """So often a function is staged with loops that are tried."""
 
@@ -64,7 +112,7 @@ def _staged_with_needed(
     passed = [] if binding.needed is None else binding.passed_for_defaults(args, kwargs)
     if binding.needed is None or not passed:
         return _staged_with_classes(binding, args, kwargs, at, stage)
-    before, raised, refusal = at.tape.error, at.tape.error, None
+    before, raised, refusal = _Before(at.tape), at.tape.error, None
     each = [{name} for name in passed]
     for names in (set[str](), *each, *([set(passed)] if len(passed) > 1 else [])):
         binding.needed |= names
@@ -73,12 +121,13 @@ def _staged_with_needed(
                 call, made = _staged_with_classes(binding, args, kwargs, at, stage)
         except (Exception, InVain) as error:
             binding.needed -= names
+            at.tape.sites.settle()
             if at.tape.tries.made:
                 raise InVain from error
             if not isinstance(error, _REFUSED):
                 raise
-            refusal = error
-            at.tape.error, raised = before, at.tape.error
+            refusal, raised = error, at.tape.error
+            before.restore()
         else:
             if names:
                 told = f"`{binding.function.__name__}` is staged for each value of {', '.join(map(repr, names))}"
@@ -115,12 +164,13 @@ def _staged_with_classes(
     binding: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session, stage: Callable[[Call], Made]
 ) -> tuple[Call, Made]:
     """As `staged_with_needed`; where the program asks what classes its arguments have, these are part of the key."""
-    call = binding.bind(args, kwargs)
+    call, before = binding.bind(args, kwargs), _Before(at.tape)
     try:
         with _unheard(at) if call.classed is not None or at.tape.frames else nullcontext():
             return call, stage(call)
     except ClassAsked:
         binding.asks[0] = True
+    before.restore()
     call = binding.bind(args, kwargs)
     return call, stage(call)
 

@@ -207,6 +207,11 @@ def tree_map(tree: Tree, change: Callable[[Leaf], Tree], keeps: bool = True) -> 
             return change(leaves(tree)[0])
         case Node() if not keeps and is_of_host(tree):
             return Node("none")
+        case Node(cls=type() as cls) if hasattr(cls, "__rose_dynamic__"):
+            raise NotDifferentiable(
+                f"there is no derivative of, or by, a {cls.__name__} whose length only running tells",
+                help="differentiate a number that is made of it, or put its items in an array of a known length",
+            )
         case Node(kind=CHOSEN.name):
             return replace(tree, state="nothing")
         case Node():

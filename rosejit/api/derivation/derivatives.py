@@ -105,6 +105,7 @@ def jacobian(
     """For each leaf of the result the structure of the selected arguments, the result's axes first. What is complex
     counts as one leaf."""
     _check_complex(staged, selected, mode, holomorphic)
+    tangents_of(staged.result)  # raises where there are none
     mask = mask_of(staged, selected, names)
     name = f"jac_{staged.name}"
     tree, order = _Blocks(_selection(staged, selected, single)).of(held(staged)[1])

@@ -111,6 +111,7 @@ class _Called:
 
     def __init__(self, program: Program, loaded: loaded_program.Compiled) -> None:
         self._program = program
+        loaded.repeats = False  # what is bound stays what it is
         self.latest = loaded.function(program.entry, program.interface)
 
     def other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:

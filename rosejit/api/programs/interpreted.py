@@ -11,7 +11,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
 from rosejit.api.deferred import interp
 from rosejit.containers import of_node
-from rosejit.frontend.values.pytree import Supply, build
+from rosejit.frontend.values.pytree import Supply, build, parts, with_parts
 from rosejit.ir import syntax as ir
 from rosejit.numeric import np
 from rosejit.runtime.marshalling import convert
@@ -177,7 +177,16 @@ def _result(tree: Tree, found: tuple[Any, ...], out: Any) -> Any:
         if place is not None:
             place[...] = shaped
         values.append(shaped if place is None else place)
-    return build(tree, Supply(values), Supply([*_statics(tree)]))
+    return _of_host(build(tree, Supply(values), Supply([*_statics(tree)])))
+
+
+def _of_host(value: Any) -> Any:
+    """A result with the lists of Python's in place of those that stand for them."""
+    inside = parts(value)
+    made = [_of_host(part) for part in inside or ()]
+    if inside and any([one is not other for one, other in zip(made, inside, strict=True)]):
+        value = with_parts(value, made)
+    return value.__rose_host__() if hasattr(value, "__rose_dynamic__") else value
 
 
 def _statics(tree: Tree) -> Iterator[Any]:

@@ -37,7 +37,7 @@ from rosejit.frontend.values.tape import (
 class Followed:
     """What the staged blocks know of that changes: attributes, elements, and how long lists are."""
 
-    def __init__(self, tape: Tape, written: Callable[[Any], Any]) -> None:
+    def __init__(self, tape: Tape, written: Callable[..., Any]) -> None:
         self._tape = tape
         self.written = written
         self.identities = tape.identities = Identities(tape)
@@ -189,7 +189,7 @@ class Attributes(Followed):
         """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
         owner = self._stood_for(required(owner))
         if self._tape.has_grown and is_grown(owner):
-            refuse(self._tape, "an item is assigned in")
+            refuse(self._tape, "an item is assigned in", owner)
         is_kept = base_of(owner.__class__) is not None or isinstance(owner, dict)
         if is_kept and own(owner, "__setitem__") is None:
             return _Elements(self, owner, self._are_followed(owner))
@@ -212,7 +212,7 @@ class Attributes(Followed):
         is_list = base_of(owner.__class__) in SEQUENCES
         is_new = not is_list and key not in owner
         if is_new and (self._loops_since(self._home(owner)) or self.identities.view_of(owner) is not None):
-            self.written(owner)
+            self.written(owner, (key, value))
         self._write_through(owner, lambda one: one[key], lambda one, new: self.write_element(one, key, new), value)
         if is_list:
             key = self._index(owner, key)
@@ -399,7 +399,7 @@ class _Elements:
             for known, chosen in self._attributes.keys_for(self._owner, key, value):
                 self[known] = chosen  # what it was, or the value
         elif not self._followed:
-            self._attributes.written(self._owner)[key] = value
+            self._attributes.written(self._owner, (key, value))[key] = value
         elif key.__class__ is slice:
             self._attributes.write_slice(self._owner, key, value)
         else:

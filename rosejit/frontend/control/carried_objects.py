@@ -75,6 +75,7 @@ class Moved:
         self._copies[id(value)] = value, made
         if is_moving:
             self._tape.moved[id(made)] = made
+            self._tape.sites.stands(self._tape, made, value)
             self._tape.record_allocation(made)
         return made
 

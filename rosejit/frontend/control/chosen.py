@@ -23,6 +23,7 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.grown_lists import is_grown
 from rosejit.frontend.control.optional import Optional, nothing_like
 from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.lists.dynamic_list import DynamicList
 from rosejit.frontend.soa.element_proxy import arrays_in
 from rosejit.frontend.soa.struct_of_arrays import TAKEN, detached_at, taken
 from rosejit.frontend.syntax.user_code import is_users_class, is_users_code, users_variables
@@ -191,17 +192,22 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
     return Chosen(tape, position, values, key) if found is None else found
 
 
+_PLACES = "it is a table of places"
+
+
 def taken_of(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     """The element of a list of the host at a staged index, as an object whose changes are changes of that in the list;
     None where they are not alike. Texts and members of an `Enum` in objects of staged code may differ."""
     if tape.has_grown and any(map(is_grown, items)):
         return None
+    if tape.has_grown and any([item.__class__ is DynamicList for item in items]):  # each has its own length
+        return Chosen(tape, get(of_host(tape, np.arange(len(items)), "places", readonly=_PLACES), index), items)
     if items and is_member(items[0]) and all(map(is_member, items)):
         return None  # members, which may be numbers too
     found = taken(tape, items, index)
     if found is not None or not items or not all([tape.identities.home(item) is not None for item in items]):
         return found
-    at = get(of_host(tape, np.arange(len(items)), "places", readonly="it is a table of places"), index)
+    at = get(of_host(tape, np.arange(len(items)), "places", readonly=_PLACES), index)
     with unfailing(tape):
         element = _part_by_part(tape, items, at)
     if element is UNDEFINED:

@@ -15,17 +15,22 @@ from rosejit.frontend.control import retype
 from rosejit.frontend.control.grown_lists import each, is_grown
 from rosejit.frontend.control.if_for import StagedIf, rows, rows_of_open, runs_at_all
 from rosejit.frontend.control.join import Join
+from rosejit.frontend.control.list_iteration import check_begins, check_unchanged, gone_through, rows_of_list
 from rosejit.frontend.control.loop_carries import LoopCarries
 from rosejit.frontend.control.optional import assume
 from rosejit.frontend.control.staged_range import StagedRange, item_at, trip_count
 from rosejit.frontend.control.truth import truth
+from rosejit.frontend.lists.dynamic_list import DynamicList
+from rosejit.frontend.lists.list_making import of_comprehension
+from rosejit.frontend.lists.list_sites import may_open
+from rosejit.frontend.lists.list_steps import refuse
 from rosejit.frontend.soa.element_proxy import arrays_in, owned, share_outside
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.pytree import members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, Bool, type_of
 from rosejit.frontend.values.staged_inputs import to_know
-from rosejit.frontend.values.tape import UNDEFINED, Frame, Tape
+from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, Tape
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
 from rosejit.ir.types import INT, REAL
 from rosejit.ir.types import Array as ArrayType
@@ -45,6 +50,16 @@ class Tests:
         """Those of a list so far, of which some may be there on some paths only."""
         self.into: Tests | None = None
         """The comprehension that goes through this one."""
+        self.dynamic: Any = None
+        """The list that it makes, where only running tells how long that is."""
+        self.is_opening = False
+        """Whether the function is staged again for such a list, as soon as an item is there."""
+        self.site = ""
+
+    def opens(self) -> bool:
+        """Whether it can make a list whose length only running tells."""
+        self.is_opening = may_open(self.tape)
+        return self.is_opening
 
     def when(self, condition: Any) -> Iterable[Any]:
         """One iteration if the condition holds: the `if` of a comprehension as a `for`."""
@@ -69,7 +84,7 @@ class Tests:
         while whole.into is not None:
             whole = whole.into
         elements = whole.elements
-        if not whole.folds and elements is None:
+        if not whole.folds and elements is None and whole.dynamic is None and not whole.opens():
             raise tape.fault(
                 UnsupportedSyntax,
                 "a staged `if` in a comprehension leaves open how much it gives",
@@ -92,18 +107,34 @@ class Tests:
 class Comprehension(Tests):
     """One comprehension while it runs; `result` replaces the list that Python makes, if a loop was staged."""
 
-    def __init__(self, tape: Tape, items: Any, binds: bool = False, lists: bool = True) -> None:
+    def __init__(self, tape: Tape, items: Any, binds: bool = False, lists: bool = True, is_keyed: bool = False) -> None:
         super().__init__(tape)
-        self._lists = lists
-        self.elements = [] if lists else None
+        self._lists, self._is_open = False, is_keyed
         self.result: Any = None
+        if lists:
+            self.begins_list()
+        items = gone_through(items)
         if items.__class__ is Array and has_open(items.shape[:1]):
             items = rows_of_open(tape, items)
+        elif items.__class__ is DynamicList:
+            items = rows_of_list(tape, items)
         self._items = items
         self._binds = binds
         self._rows: list[list[Any]] = []
         self._arrays: list[list[Array]] = []
         self.staged = items.__class__ is StagedRange
+
+    def begins_list(self) -> None:
+        """What it gives is for a list."""
+        self._lists, self.elements = True, []
+        if self.tape.sites.watches:
+            self.site, self.dynamic = of_comprehension(self.tape.session)
+        self.result = self.dynamic
+
+    def becomes_list(self) -> None:
+        """The same of a generator expression: its list is no array."""
+        self._is_open = True
+        self.begins_list()
 
     @property
     def first(self) -> Iterable[Any]:
@@ -137,16 +168,25 @@ class Comprehension(Tests):
                 "`:=` in a comprehension over a staged range binds a name in a loop that is not a statement",
                 help="write the loop as a `for` statement",
             )
+        check_begins(tape, items)
         trips, index = trip_count(items), Var(INT, "i")
-        if not self.folds:
+        if not self.folds and self.dynamic is None and not self.is_opening:
             self._check_list(items, trips)
-        frame = tape.open("loop")
-        carries = frame.carries = LoopCarries(tape, frame, 0, (), lambda: runs_at_all(tape, trips))
-        self.staged = True
-        self._rows.append([])
-        yield item_at(items, index)
-        made = self._rows.pop()
-        stacks = [] if self.folds else self._stacks(frame, made)
+        slots: dict[AttributeSlot, Any] = {}
+        while True:
+            frame = tape.open("loop")
+            carries = frame.carries = LoopCarries(tape, frame, 0, (), lambda: runs_at_all(tape, trips))
+            carries.know(slots)
+            self.staged = True
+            self._rows.append([])
+            yield item_at(items, index)
+            made = self._rows.pop()
+            if not frame.unknown_slots:
+                break
+            slots |= frame.unknown_slots
+            tape.close(frame)
+        check_unchanged(tape, items, frame)
+        stacks = [] if self.folds or self.dynamic is not None else self._stacks(frame, made)
         tape.close(frame)
         carries.finish_carries(())
         found = carries.carries
@@ -155,7 +195,7 @@ class Comprehension(Tests):
         retype.retype_loop(loop, carries.atoms)
         retype.convert_carries(loop, tape.lets, frame.place)
         outs = self._emit(carries, loop, len(found))
-        if not self.folds:
+        if not self.folds and self.dynamic is None:
             self._finish(made[0], [fresh(tape, out) for out in outs], loop.trips)
             if self.result.__class__ is StructOfArrays:
                 share_outside(tape, frame, made[0], self.result.value)
@@ -168,13 +208,14 @@ class Comprehension(Tests):
                 "what is made over a staged range is a list, or is added up by `sum`, `min`, `max`, `any` or `all`",
                 help="make a list: `[... for i in rose.range(n)]`, or leave the range to the host: `range(n)`",
             )
-        if items is not self._items or self._rows:
+        is_flat = items is not self._items or self._rows
+        if is_flat and not self.opens():
             raise self.tape.fault(
                 UnsupportedSyntax,
                 "a comprehension over more than a staged range makes one flat list, which is not staged",
                 help="nest two comprehensions for a matrix: `[[... for j in ...] for i in ...]`",
             )
-        if not isinstance(trips, Lit):
+        if (self._is_open or items.through or not isinstance(trips, Lit)) and not self.opens():
             raise self.tape.fault(
                 UnsupportedSyntax,
                 "the length of this list is known only when the code runs",
@@ -198,7 +239,12 @@ class Comprehension(Tests):
 
     def put(self, value: Any) -> Any:
         """The element of an iteration."""
-        if self._rows and not self.folds:
+        if self.dynamic is not None:
+            self.tape.session.hooks.call(self.dynamic.append, value)
+        elif self.is_opening:
+            self.tape.sites.opens_at(self.site, value)
+            refuse(self.tape, "a comprehension makes, of items that are not alike,")
+        elif self._rows and not self.folds:
             self._rows[-1].append(value)
         if self.elements is not None:
             self.elements.append(value)
@@ -317,11 +363,11 @@ class Comprehensions:
         self._opened = Comprehension(self._tape, items, binds, lists=False)
         return _begun(self._opened)
 
-    def open_list(self, items: Any, binds: bool, single: bool) -> Iterable[Opened]:
-        """Begin one that makes a list; `single`: with one `for` and no `if`."""
+    def open_list(self, items: Any, binds: bool, single: bool, is_keyed: bool) -> Iterable[Opened]:
+        """Begin one that makes a list, or from one a dict or a set; `single`: with one `for` and no `if`."""
         if single and self.few(items):
             return ((self._on_host, items),)
-        return self._once(Comprehension(self._tape, items, binds))
+        return self._once(Comprehension(self._tape, items, binds, is_keyed=is_keyed))
 
     def few(self, items: Any) -> bool:
         """Whether a list over these is what Python makes."""
@@ -350,8 +396,7 @@ class Comprehensions:
         frame = tape.frames[-1]
         if whole is None and len(tape.lets) > frame.room:
             tape.unroll_limit()
-        tape.record_allocation(made)
-        return made
+        return tape.session.hooks.record_allocation(made)
 
     def generator(self, made: Any) -> Any:
         """A generator expression; it has not run yet."""
@@ -376,13 +421,16 @@ class Comprehensions:
         self._tape.record_allocation(made)
         return made
 
-    def all_of(self, generator: Any) -> list[Any]:
-        """What a generator expression gives, all of it: some may be there on some paths only."""
+    def all_of(self, generator: Any) -> Any:
+        """A list of all that a generator expression gives: some may be there on some paths only, or only running tells
+        how many there are."""
         whole = self.of(generator)
         if whole is None:
             return [*generator]
-        whole.elements = []
+        whole.becomes_list()
         made = [*generator]
+        if whole.result is not None:
+            return whole.result
         return made if whole.elements is None else whole.elements
 
     def of(self, generator: Any) -> Comprehension | None:

@@ -69,8 +69,11 @@ def goes_through_grown(iterator: Any) -> bool:
 _ITERATORS = (enumerate, zip, map, filter, reversed, type(iter([])), type(iter(())), type(reversed([])))
 
 
-def refuse(tape: Tape, what: str) -> NoReturn:
-    """Raise for what is not staged with such a list."""
+def refuse(tape: Tape, what: str, *items: Any) -> NoReturn:
+    """Raise for what is not staged with such a list, one of `items`, unless it can be one with rows."""
+    for each in items:
+        if is_grown(each):
+            tape.sites.opens(tape, each)
     raise tape.fault(StagingTypeError, f"{what} a list whose length only running tells", help=HELP)
 
 

@@ -16,12 +16,14 @@ from rosejit.frontend.control.checkpointed_loop import in_blocks
 from rosejit.frontend.control.chosen import Chosen
 from rosejit.frontend.control.grown_lists import goes_through_grown, is_grown, refuse
 from rosejit.frontend.control.join import Join
+from rosejit.frontend.control.list_iteration import check_begins, check_unchanged, gone_through, rows_of_list
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
 from rosejit.frontend.control.row_iterators import RowIterator, Sources, leave_early
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, number_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import as_flag, split
+from rosejit.frontend.lists.dynamic_list import DynamicList
 from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.scalars import Bool, P
@@ -211,7 +213,7 @@ class HostFor:
         if len(self._tape.lets) > self._asks_at:
             self._ask()
         if self._tape.has_grown and goes_through_grown(self._through):
-            refuse(self._tape, "a loop goes through, and changes,")
+            refuse(self._tape, "a loop goes through, and changes,", self._through)
         if self._counts and self._record is not None:
             self._count(self._record.iterations + 1)
         return names
@@ -277,7 +279,7 @@ class GrownFor(HostFor):
 
     def _check(self) -> None:
         if len(self._whole) != self._length or (self._length and self._whole[-1] is not self._last):
-            refuse(self._tape, "a loop goes through, and changes,")
+            refuse(self._tape, "a loop goes through, and changes,", self._whole)
 
 
 class IteratorFor(HostFor):
@@ -374,6 +376,7 @@ class StagedFor:
     ) -> None:
         self._tape = tape = items.tape
         self._items = items
+        check_begins(tape, items)
         self._pick = pick
         self._rolled = rolled
         self._inductions = {} if rolled is None else rolled.inductions
@@ -459,6 +462,7 @@ class StagedFor:
         if before is not None:
             self._over = False
             return before
+        check_unchanged(tape, self._items, self._frame)
         if any(value is not False and name in self._leaving for value, name in zip(names, self._names, strict=True)):
             return self._left(names)
         finishes = carries.finish_carries(names)
@@ -541,6 +545,9 @@ def iterate(
     tape: Tape, items: Any, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...] = (), why: str = ""
 ) -> HostFor | StagedFor:
     """The `for` over `items`; `why` is as for `HostFor`."""
+    items = gone_through(items)
+    if items.__class__ is DynamicList:
+        items = rows_of_list(tape, items)
     if items.__class__ is StagedRange:
         in_table = items.is_pythons and tape.rolled is not None
         return StagedFor(items, names, exposed, leaving, rolled=Sources((), 0, False) if in_table else None)
@@ -564,7 +571,7 @@ def rows(tape: Tape, items: Any) -> Any:
     """What Python iterates over; arrays give their elements, or their rows as views."""
     if items.__class__ is not Array:
         if tape.has_grown and is_grown(items):
-            refuse(tape, "what is done here needs each item of")
+            refuse(tape, "what is done here needs each item of", items)
         if hasattr(items, "__next__"):
             refuse_outer_iterator(tape, items)
         else:

@@ -161,13 +161,19 @@ class Join:
             return self._arrays(a, b, name)
         if StructOfArrays in (a.__class__, b.__class__):
             a, b = (self._listed(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
-        with as_left(self.tape, self.sides[0], a), as_left(self.tape, self.sides[1], b):
-            parts = [members(a) or (), members(b) or ()] if members(a) is not None and is_alike(a, b) else None
+        parts = self._alike(a, b)
         if parts is not None:
             return self._structures(a, b, parts, name)
         if a.__class__ is b.__class__ and isinstance(a, (str, bytes, NoneType)) and a == b:
             return a
         return self._chosen(a, b, name)
+
+    def _alike(self, a: Any, b: Any) -> list[Any] | None:
+        """The parts of two structures that have the same; None where they are not such."""
+        with as_left(self.tape, self.sides[0], a), as_left(self.tape, self.sides[1], b):
+            if self.tape.sites.watches:
+                self.tape.sites.meet(self.tape, a, b)
+            return [members(a) or (), members(b) or ()] if members(a) is not None and is_alike(a, b) else None
 
     def _lists(self, a: Any, b: Any, name: str) -> Any:
         """One of two lists of which one has more items: some may be there."""
@@ -178,6 +184,7 @@ class Join:
             parts = [[*a], [*b]]
         self.tape.has_grown = True
         made: list[Any] = [self.join(x, y, name) for x, y in zip_longest(*parts, fillvalue=UNDEFINED)]
+        self.tape.sites.stands(self.tape, made, a, b)
         self._made[id(a), id(b)] = (a, b, merged(self.tape, made))
         self._objects.append((made, (a, b)))
         self._why = self._why or f"{label(name)} may be one of two after a staged `if`"
@@ -188,7 +195,10 @@ class Join:
         it that cannot be staged is refused in words of how it came to be."""
         sides = [choices_of(v) or self._fixed(v, side) for v, side in zip((a, b), self.sides, strict=True)]
         if sides[0] is None or sides[1] is None:
-            return self._lists(a, b, name) if a.__class__ is b.__class__ is list else self._poison(name, a, b)
+            if a.__class__ is b.__class__ is list:
+                return self._lists(a, b, name)
+            self.tape.sites.meet(self.tape, a, b, is_last=True)
+            return self._poison(name, a, b)
         poison = a if a.__class__ is Chosen else b if b.__class__ is Chosen else self._poison(name, a, b)
         options = all_of(sides[0][0], sides[1][0])
         places = [place_of(each, options) for each in sides[1][0]]
@@ -284,6 +294,7 @@ class Join:
         made = merged(self.tape, self._again(a, 0, [self.join(x, y, name) for x, y in zip(*parts, strict=True)]))
         self._made[id(a), id(b)] = (a, b, made)
         if is_mutable(made):
+            self.tape.sites.stands(self.tape, made, a, b)
             self._objects.append((made, (a, b)))
             self._why = self._why or f"{label(name)} may be one of two after a staged `if`"
         return made
@@ -381,10 +392,13 @@ class Join:
         if single and all(key.owner.__class__ is list for key in single):
             return
         one = (single or added[0])[0]
+        side = self.sides[one not in self.sides[0].contents]
+        self.tape.sites.opens(self.tape, one.owner, (one.attribute, loaded(side.contents[one])))
         error = self.tape.fault(
             UnsupportedSyntax,
             f"{described(one.owner)} from outside of a staged `if` gets an element on one side of it alone: its length "
             "would be known only when the code runs",
+            facts=self.tape.sites.facts,
             help="let both sides add the same elements in the same order, bind the value to a name and add it after "
             "the `if`, or use an array (`np.zeros(n)`)",
         )

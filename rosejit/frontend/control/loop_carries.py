@@ -97,6 +97,9 @@ class LoopCarries(UninitialisedCarries):
     def listed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The names before the loop, with lists of the host as lists that staged loops make where iterations leave
         those, and None as an optional value where they leave values; None if there are none."""
+        if self.tape.sites.watches:
+            for before, after in zip(self.before, values, strict=True):
+                self.tape.sites.meet(self.tape, before, after)
         moved = self._moved(values)
         if moved is not None:
             return moved
@@ -424,6 +427,7 @@ class LoopCarries(UninitialisedCarries):
         return lambda: Poison(self.tape, why, f"do not `del {name}` in a staged loop")
 
     def _poison(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
+        self.tape.sites.meet(self.tape, v, x, is_last=True)
         untold = next((value for value in (x, v) if isinstance(value, Poison)), None)
         why, remedy = differing(v, x, name) if untold is None else (untold.__rose_why__, untold.__rose_remedy__)
         if exposed:

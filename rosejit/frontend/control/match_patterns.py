@@ -14,6 +14,7 @@ from rosejit.frontend.control.chosen import Chosen, asked, compared, of_those
 from rosejit.frontend.control.optional import Optional, held_in, is_none, known_flag, single
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.undefined import Poison, require_single_value
+from rosejit.frontend.lists.list_steps import refuse
 from rosejit.frontend.scalar_ops.origins import ask_truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.argument_identity import ask_same
@@ -40,6 +41,8 @@ class Patterns:
 
     def sequence(self, value: Any, before: int, starred: bool, after: int) -> tuple[Any, ...]:
         """The parts of `[a, b, *rest, c]`."""
+        if hasattr(value, "__rose_dynamic__"):
+            refuse(self.tape, "a pattern is matched by")
         count = self.call(len, value) if _is_sequence(single(value)) else -1
         if count < before + after or (count > before + after and not starred):
             return (False, *[None] * (before + starred + after))
@@ -49,6 +52,8 @@ class Patterns:
 
     def mapping(self, value: Any, keys: tuple[Any, ...], rest: bool) -> tuple[Any, ...]:
         """The parts of `{key: a, **rest}`."""
+        if hasattr(value, "__rose_dynamic__"):
+            refuse(self.tape, "a pattern is matched by")
         if not isinstance(single(value), Mapping) or any(key not in value for key in keys):
             return (False, *[None] * (len(keys) + rest))
         others = {key: part for key, part in value.items() if key not in keys}

@@ -26,6 +26,10 @@ class StagedRange:
     """The schedule of its checkpoints, if it has any (`checkpointed_loop.py`)."""
     pick: Any = None
     """Makes the item of an iteration from its number, where it is not the number itself: of `zip` and `enumerate`."""
+    through: tuple[Any, ...] = ()
+    """The lists whose items it goes through."""
+    stamp: Any = None
+    """What these held when it was made."""
     is_pythons: bool = False
     """Whether it is Python's `range`, whose numbers the host knows where it knows the ends."""
 

@@ -23,6 +23,7 @@ from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.reachable_state import Look, View
 from rosejit.frontend.values.tape import Tape
+from rosejit.list_room import is_opened, room
 from rosejit.numeric import np
 
 _CACHE = type(functools.lru_cache(lambda: None))
@@ -74,7 +75,7 @@ def _is_among(function: Any, table: dict[str, frozenset[str]]) -> bool:
 
 def is_asked_again(function: Any, args: tuple[Any, ...]) -> bool:
     """Whether a call gives what may be another thing, or hold others, at the next call."""
-    if type(function) is _CACHE:
+    if type(function) is _CACHE or function is room or function is is_opened:
         return True
     if function is issubclass or function is isinstance:
         return len(args) == 2 and any(map(_is_abstract, args[1] if isinstance(args[1], tuple) else args[1:]))

@@ -19,19 +19,22 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.checkpointed_loop import checked_schedule
 from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
+from rosejit.frontend.control.list_iteration import rows_of_list
 from rosejit.frontend.control.row_iterators import RowIterator, remembering
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_counts import why_counted
-from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, staged_range, trip_count
+from rosejit.frontend.control.staged_range import StagedRange, staged_range
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
+from rosejit.frontend.lists.dynamic_list import DynamicList
 from rosejit.frontend.python import ordering
 from rosejit.frontend.python.assert_raise import raised_unless
 from rosejit.frontend.python.attributes import ATTRIBUTES
 from rosejit.frontend.python.bisection import BISECTIONS
 from rosejit.frontend.python.grown_items import is_popped, popped
 from rosejit.frontend.python.heaps import HEAPS
+from rosejit.frontend.python.in_step import in_step, whole_count
 from rosejit.frontend.python.number_classes import class_of, is_instance
 from rosejit.frontend.python.print_ import staged_print
 from rosejit.frontend.scalar_ops import faults
@@ -57,10 +60,9 @@ from rosejit.frontend.values.scalars import (
     kind_word,
     stage,
     type_of,
-    wrap,
 )
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, kind_fault, refuse_outer_iterator
-from rosejit.ir.syntax import Failure, Lit
+from rosejit.ir.syntax import Failure
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.narrow_values import NarrowValue
 from rosejit.numeric import np
@@ -365,52 +367,15 @@ def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options, item:
 def _with_rows(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """A builtin that iterates: arrays give their rows."""
     if (function is list or function is tuple) and args and session.hooks.comprehensions.of(args[0]) is not None:
-        return session.hooks.record_allocation(function(session.hooks.comprehensions.all_of(args[0])))
+        found = session.hooks.comprehensions.all_of(args[0])
+        made = session.hooks.call(function, found) if found.__class__ is DynamicList else function(found)
+        return session.hooks.record_allocation(made)
+    if function is zip or function is enumerate:
+        args = tuple([rows_of_list(session.tape, a) if a.__class__ is DynamicList else a for a in args])
     if any(a.__class__ is StagedRange for a in args) and (function is zip or function is enumerate):
-        return _side_by_side(session, function, args, kwargs)
+        return in_step(session, function, args, kwargs)
     rows_of = [_items(session, a) if a.__class__ is Array else a for a in args]
     return session.hooks.record_allocation(remembering(function, args, rows_of, kwargs))
-
-
-def _side_by_side(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """`zip` and `enumerate` of a range whose length only running tells: a staged loop makes the tuples."""
-    tape: Tape = session.tape
-    if function is enumerate:
-        items, *start = args
-        first = start[0] if start else kwargs.get("start", 0)
-        each: Args = (staged_range(tape, (first, first + whole_count(items))), items)
-    else:
-        each = args
-    if kwargs.get("strict") or not all(_has_items(a) for a in each):
-        raise tape.type_fault(
-            f"`{function.__name__}` of a staged range takes ranges, arrays, lists and tuples beside it, of any length",
-            "write the loop as `for k in range(n)`, and index the others",
-        )
-    counts = [whole_count(a) if a.__class__ is StagedRange else len(a) for a in each]
-    count = functools.reduce(lambda a, b: pick(tape, "min", a, b), counts)
-
-    def item(index: Any) -> tuple[Any, ...]:
-        at = Int(tape, index, 0)
-        ranges = [item_at(a, index) if a.__class__ is StagedRange else None for a in each]
-        return tuple([session.hooks.getitem(a, at) if r is None else r for a, r in zip(each, ranges, strict=True)])
-
-    checkpoint = next((a.checkpoint for a in each if a.__class__ is StagedRange), None)
-    return StagedRange(tape, 0, count, 1, checkpoint, item)
-
-
-def _has_items(value: Any) -> bool:
-    if value.__class__ is StagedRange:
-        return not is_downwards(value)
-    return isinstance(value, (range, list, tuple, str, bytes)) or (value.__class__ is Array and bool(value.shape))
-
-
-def whole_count(numbers: StagedRange) -> Any:
-    """How many numbers there are in a range, which may be staged."""
-    trips = trip_count(numbers)
-    if isinstance(trips, Lit):
-        return max(0, int(trips.value or 0))
-    count = wrap(numbers.tape, trips)
-    return pick(numbers.tape, "max", count, 0)
 
 
 def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

@@ -16,6 +16,7 @@ from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import part, split
 from rosejit.frontend.python.builtins import fold
 from rosejit.frontend.python.grown_items import is_popped, item_at, place, popped, selected
+from rosejit.frontend.python.list_calls import written_for
 from rosejit.frontend.python.ordering import both, equal, ordered
 from rosejit.frontend.syntax.user_code import is_users_class, is_users_code
 from rosejit.frontend.values.rose_functions import is_declared_pure
@@ -73,7 +74,7 @@ def _zip(session: Any, *lists: Any, strict: Any = False) -> Any:
     tape = session.tape
     lists = tuple([[*one] if one.__class__ is range else one for one in lists])
     if strict or not all(isinstance(one, (list, tuple)) for one in lists):
-        refuse(tape, "`zip` with `strict=True`, or with an iterator or array beside it, goes through")
+        refuse(tape, "`zip` with `strict=True`, or with an iterator or array beside it, goes through", *lists)
     if max(map(len, lists)) > _MOST:
         refuse(tape, f"`zip` puts at most {_MOST} items side by side, given")
     made: list[Any] = []
@@ -138,6 +139,9 @@ _KEEPING = frozenset({"append", "extend", "insert", "setdefault", "get", "__seti
 
 def called(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call with lists that have grown on some paths only; NotImplemented for one that is like any other."""
+    found = written_for(session, function, args, kwargs)
+    if found is not NotImplemented:
+        return found
     given = (*args, *kwargs.values())
     if any([value.__class__ is MaybeBound for value in given]):
         if function is zip and not kwargs:
@@ -153,7 +157,7 @@ def called(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
         return NotImplemented
     found = _read(session, function, args, kwargs) if isinstance(function, _LOOKED_UP) else None
     if found is None:
-        refuse(session.tape, f"`{getattr(function, '__name__', type(function).__name__)}` is given")
+        refuse(session.tape, f"`{getattr(function, '__name__', type(function).__name__)}` is given", *given)
     return found
 
 
@@ -202,4 +206,4 @@ def _method(session: Any, function: Any, owner: Any, args: tuple[Any, ...], kwar
         at = args[0] if args else -1
         is_plain = owner[at].__class__ is not MaybeBound and not session.hooks.grows_in_branch(owner)
         return NotImplemented if is_plain else popped(session, owner, at)
-    return refuse(tape, f"`{name}` is called of")
+    return refuse(tape, f"`{name}` is called of", owner)

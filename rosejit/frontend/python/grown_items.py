@@ -84,7 +84,7 @@ def sliced(tape: Tape, items: Any, index: slice) -> Any:
         bound is None or bound.__class__ is Int or number_kind(bound) == "int" for bound in (index.start, index.stop)
     )
     if index.step not in (None, 1) or not is_plain:
-        refuse(tape, "a slice with steps is taken of")
+        refuse(tape, "a slice with steps is taken of", items)
     before = ranks(tape, items)
     count = before.pop()
 

@@ -109,6 +109,7 @@ def of_heap(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
             return None
         return session.plain(function, args, kwargs)
     if len(heap) > _MOST:
+        session.tape.sites.opens(session.tape, heap, *args[1:])
         raise session.tape.type_fault(
             f"a heap of {len(heap)} items is changed whose order only running tells: at most {_MOST} are",
             "put the keys in an array, and use `np.sort`, `np.argsort` or `np.argmin`",

@@ -22,6 +22,7 @@ from rosejit.frontend.control.identities import objects_in
 from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import own
+from rosejit.frontend.lists.list_making import new_key
 from rosejit.frontend.python.assert_raise import is_awaited, raised_unless
 from rosejit.frontend.python.ordering import choose, either, equal
 from rosejit.frontend.scalar_ops.staged_text import Field, Text
@@ -115,7 +116,7 @@ def _item(tape: Tape, table: Any, key: Any, read: Read, cls: Any = None) -> Any:
     if isinstance(table, Counter):
         return _or_default(tape, table, keys, at, 0, key, read)
     if hasattr(type(table), "__missing__"):
-        raise _unknown_keys(tape, table)
+        raise _unknown_keys(tape, table, key)
     if found is False:
         shown = ", ".join(map(repr, list(table)[:5])) or "it is empty"
         key = _number_in(key)
@@ -129,7 +130,9 @@ def _item(tape: Tape, table: Any, key: Any, read: Read, cls: Any = None) -> Any:
     return selected(tape, at, [read(table[k]) for k in keys], _number_in(key))
 
 
-def _unknown_keys(tape: Tape, table: Any) -> RoseError:
+def _unknown_keys(tape: Tape, table: Any, key: Any) -> RoseError:
+    if getattr(table, "default_factory", None) is not None:
+        tape.sites.opens(tape, table, (key, table.default_factory()))
     return tape.type_fault(
         f"a {type(table).__name__} is asked for a key that only running tells: so its keys would not be known",
         "make it a dict with all of its keys before, as `{k: 0.0 for k in range(n)}`, or an array (`np.zeros(n)`)",
@@ -141,7 +144,7 @@ def _known_in(tape: Tape, table: Any, key: Chosen, is_written: bool = False, cls
     KeyError, or a new key, which is refused."""
     there = [option in table for option in key.__rose_options__]
     if not all(there) and hasattr(type(table), "__missing__") and (is_written or not isinstance(table, Counter)):
-        raise _unknown_keys(tape, table)
+        raise _unknown_keys(tape, table, key)
     if is_written and not any(there):
         shown = ", ".join(map(repr, key.__rose_options__[:4]))
         what = "a dict gets a key that only running tells, and has none of those that it may be"
@@ -289,11 +292,16 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
     else:
         keys, at, found = _found(tape, container, key)
     if not keys or len(keys) > _WRITTEN:
+        tape.sites.opens(tape, container, value if is_list else (key, value))
         what = f"a {type(container).__name__} of {len(container)} gets an element at a place that only running tells"
         raise tape.type_fault(what, _WRITE_REMEDY)
     if found is not True:
+        new = new_key(tape.session, container, (key, value))
         values: list[Any] = []
-        _refuse_new(tape, found, _template(key, values), values)
+        if new is None:
+            _refuse_new(tape, found, _template(key, values), values)
+        else:
+            tape.check(found.atom, Failure("raise", str(new), tape.here(), exception=new))
     hits = [
         compared(key, lambda option, k=k: option == k) if at is None else at == place for place, k in enumerate(keys)
     ]

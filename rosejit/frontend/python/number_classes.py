@@ -14,6 +14,8 @@ from typing import Any
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
+from rosejit.frontend.lists.dynamic_dict import DynamicDict, DynamicSet
+from rosejit.frontend.lists.dynamic_list import DynamicList
 from rosejit.frontend.scalar_ops.origins import CLASS_BEFORE_NUMPY, class_of_element
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
@@ -28,7 +30,16 @@ from rosejit.numeric import loaded, np
 Args = tuple[Any, ...]
 Options = dict[str, Any]
 
-_PLAIN: dict[type, type] = {Real: float, Int: int, Bool: bool, Complex: complex, StructOfArrays: list}
+_PLAIN: dict[type, type] = {
+    Real: float,
+    Int: int,
+    Bool: bool,
+    Complex: complex,
+    StructOfArrays: list,
+    DynamicList: list,
+    DynamicDict: dict,
+    DynamicSet: set,
+}
 _NUMPYS: dict[type, str] = {Real: "float64", Int: "int64", Bool: "bool_", Complex: "complex128"}
 _Ask = Callable[[Any], Any]
 """What is asked of a class."""

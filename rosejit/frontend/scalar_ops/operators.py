@@ -294,6 +294,9 @@ def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
     if not is_number and (symbol in ("==", "!=") or (other.__class__ not in _HOST and can_answer)):
         return NotImplemented
     if symbol == "*" and self.__class__ is Int and other.__class__ in (list, tuple, str, bytes):
+        made = self.tape.session.hooks.repeated(other, self) if isinstance(other, list) else None
+        if made is not None:
+            return made
         raise self.tape.type_fault(
             f"how often a {type(other).__name__} is repeated, only running tells",
             f"take the count from a length; or {to_know(self.tape, self.atom)}",

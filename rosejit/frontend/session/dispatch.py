@@ -40,9 +40,10 @@ from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.control.undefined import Poison, check_known, require_single_value
 from rosejit.frontend.guards.answers import warn_of_once
 from rosejit.frontend.guards.change_guards import check_unchanged
+from rosejit.frontend.lists.dynamic_dict import DYNAMIC
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
 from rosejit.frontend.numpy.row_kinds import of_elements
-from rosejit.frontend.python import grown_calls
+from rosejit.frontend.python import grown_calls, list_calls
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.lookups import got, is_looked_up, member_for
@@ -51,6 +52,7 @@ from rosejit.frontend.rolling.abstract_tables import is_computed, is_method_comp
 from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.staged_text import braces
 from rosejit.frontend.session import refused_calls
+from rosejit.frontend.session.host_arguments import as_numpy
 from rosejit.frontend.session.host_effects import HostEffects
 from rosejit.frontend.session.refused_calls import is_numpys, title_of
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
@@ -61,14 +63,11 @@ from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.open_lengths import as_staged, is_of_open_length, refuse
 from rosejit.frontend.values.pytree import (
-    detached,
     is_mutable,
     is_record,
-    is_row,
     objects,
     parts,
     staged_leaf,
-    with_parts,
 )
 from rosejit.frontend.values.reachable_state import Look, View, is_container, is_object, reachable
 from rosejit.frontend.values.rose_functions import is_declared_pure
@@ -92,6 +91,7 @@ _COMPARING = frozenset({operator.lt, operator.le, operator.gt, operator.ge, oper
 _NUMERIC = NUMBERS | {float, int, bool}
 _ASKING_KIND: frozenset[Any] = frozenset({iter, dict, set, frozenset, operator.getitem})
 """Builtins whose TypeError says what kind of value they were given."""
+_OF_ROWS = DYNAMIC | {StructOfArrays}
 _NO_FUNCTIONS = NUMBERS | {Array, ComplexArray, NarrowArray}
 _METHODS = {vars(Array)[name]: name for name in registry.METHODS if name in vars(Array)}
 """The names of methods of arrays."""
@@ -373,6 +373,10 @@ class Dispatcher:
             return made
         if len(args) == 1 and not kwargs and is_looked_up(cls, args[0]):
             return member_for(self._tape, cls, args[0], self._session.hooks.read_outer)
+        if cls in list_calls.TABLES and len(args) == 1 and not kwargs:
+            made = list_calls.table_of(self._session, cls, args[0])
+            if made is not NotImplemented:
+                return made
         made = cls(*args, **self._defaults(cls, args, kwargs)) if is_record(cls) else self.plain(cls, args, kwargs)
         if is_mutable(made):
             self._session.tape.record_allocation(*objects(made, (*args, *kwargs.values())))
@@ -608,26 +612,4 @@ def has_staged(value: Any) -> bool:
     """Whether a staged number or array is in `value`, in a container or a structure."""
     if staged_leaf(value) is not None:
         return value.__class__ is not Array or host_data(value) is None
-    return value.__class__ is StructOfArrays or any(has_staged(item) for item in parts(value) or ())
-
-
-def _seen(a: Array, data: Any) -> Any:
-    """What others may see of an array, and write only where staged code could."""
-    if a.box.readonly or a.tape.is_staged:
-        data = data.view()
-        data.flags.writeable = False
-    return data
-
-
-def as_numpy(value: Any) -> Any:
-    """Arrays whose elements are known as NumPy's, in structures too."""
-    if value.__class__ is Array:
-        data = host_data(value)
-        return value if data is None else _seen(value, data)
-    if is_row(value):
-        return as_numpy(detached(value))
-    inside = parts(value)
-    if not inside:
-        return value
-    made = [as_numpy(item) for item in inside]
-    return value if all(a is b for a, b in zip(made, inside, strict=True)) else with_parts(value, made)
+    return value.__class__ in _OF_ROWS or any(has_staged(item) for item in parts(value) or ())

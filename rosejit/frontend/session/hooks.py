@@ -39,8 +39,9 @@ from rosejit.frontend.control.undefined import (
     read_bound_attribute,
     require_single_value,
 )
+from rosejit.frontend.lists import list_making
 from rosejit.frontend.numpy import building
-from rosejit.frontend.python import grown_items, lookups
+from rosejit.frontend.python import grown_items, list_calls, lookups
 from rosejit.frontend.python.assert_raise import Messages, is_awaited
 from rosejit.frontend.python.attributes import special
 from rosejit.frontend.python.ordering import comparison, is_member
@@ -259,17 +260,17 @@ class Containers:
         if key not in self._changed or key in self._frozen or not frames or frames[-1].staged:
             if self.attributes.append(container, value):
                 return None
-            self._change(container)
+            self._change(container, value)
         return container.append(value)
 
-    def written(self, container: Any) -> Any:
+    def written(self, container: Any, *items: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
         key, frames = id(container), self._frames  # most were seen before, and nothing has come between
         if key not in self._changed or key in self._frozen or not frames or frames[-1].staged:
-            self._change(container)
+            self._change(container, *items)
         return container
 
-    def _change(self, container: Any) -> Any:
+    def _change(self, container: Any, *items: Any) -> Any:
         tape = self.tape
         if is_array(container):
             check_writable(self.read_outer(container))
@@ -287,13 +288,15 @@ class Containers:
                 help=f"change a copy, made first (`a = {made}(a)`), or use an array (`np.zeros(n)`)",
             )
         if tape.is_staged and not is_local(tape, container) and not _is_of_caller(tape, container):
+            tape.sites.opens(tape, container, *items)
             raise tape.fault(
                 UnsupportedSyntax,
                 f"{described(container)} from outside of a staged branch or loop is changed in it",
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere; a "
                 "loop whose count staging knows (an `int` as `rose.Static`, a length, elements of a list, `range(100)` "
                 "with a `break`) Python runs",
-                facts=next((why_counted(f.counts) for f in reversed(tape.frames) if f.counts is not None), ()),
+                facts=tape.sites.facts
+                + next((why_counted(f.counts) for f in reversed(tape.frames) if f.counts is not None), ()),
             )
         if id(container) not in tape.undo.places:
             tape.undo.may_change(container, tape.here())
@@ -319,10 +322,25 @@ class Containers:
     def record_allocation(self, container: Any) -> Any:
         """A container that was just made."""
         if self._frames:
+            if self.tape.sites.watches:
+                container = list_making.in_place_of(self.tape.session, container)
             self.tape.record_allocation(container)
         elif self.tape.faults is not None:
             self.tape.faults.allocated(container)
         return container
+
+    def keyed(self, is_set: bool, *items: Any) -> Any:
+        """A dict or a set that a display makes, of which keys may be staged."""
+        keys = items if is_set else [key for key, _ in items]
+        if not any(map(lookups.is_staged_key, keys)) or any([key.__class__ is Chosen for key in keys]):
+            return self.record_allocation({*items} if is_set else dict(items))
+        made = self.record_allocation(set[Any]() if is_set else {})
+        for item in items:
+            if is_set:
+                self.call(made.add, item)
+            else:
+                self.attributes.elements(made)[item[0]] = item[1]
+        return made
 
     def member(self, item: Any, container: Any, negated: bool) -> Any:
         """`item in container`: compared one by one where something staged is involved."""
@@ -474,6 +492,7 @@ class Hooks:
         self.skipped, self.joined, self.chosen = circuits.skipped, circuits.joined, circuits.chosen
         self.save, self.saved, self.skipped_chain = circuits.save, circuits.saved, circuits.skipped_chain
         self.choose, self.first, self.second = circuits.choose, circuits.first, circuits.second
+        self.repeated = lambda items, times: list_making.repeated(tape.session, items, times)
         self.computed = computing(tape, circuits, self.containers.attributes)
         self.comprehension, self.listing = made.open, made.open_list
         self.listed, self.few, self.generator = made.listed, made.few, made.generator
@@ -488,7 +507,8 @@ class Hooks:
         names, attributes = Names(tape), containers.attributes
         self.read_outer, self.getitem, self.written = containers.read_outer, containers.getitem, containers.written
         self.record_allocation, self.member = containers.record_allocation, containers.member
-        self.fresh, self.append = containers.fresh, containers.append
+        self.fresh, self.append, self.keyed = containers.fresh, containers.append, containers.keyed
+        self.keyed_comprehension = lambda is_set, made: list_calls.keyed(tape.session, is_set, made)
         self.grows, self.grown = containers.grows, containers.grown
         self.exchange = functools.partial(exchange, containers)
         self.addend, self.extended = functools.partial(addend, containers), functools.partial(extended, containers)

@@ -15,6 +15,7 @@ from rosejit.frontend.control.exception_handlers import watched
 from rosejit.frontend.guards.answers import is_asked_again
 from rosejit.frontend.python.pure_calls import Effect, effect_of, name_of, owns_content
 from rosejit.frontend.syntax.user_code import is_users_class
+from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS
 from rosejit.frontend.values.tape import Tape, refuse_outer_iterator
 
@@ -22,6 +23,13 @@ _NUMERIC = NUMBERS | {float, int, bool, str}
 
 
 _LRU_CACHE = type(functools.lru_cache(lambda: None))
+
+
+def _put(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a method puts in a list, a set or a dict, if that is one item."""
+    if name in ("append", "appendleft", "insert", "add"):
+        return args[-1:]
+    return (args,) if name == "setdefault" and len(args) == len(("key", "default")) else ()
 
 
 class HostEffects:
@@ -37,7 +45,10 @@ class HostEffects:
         if effect is None and function.__class__ is not _LRU_CACHE and is_asked_again(function, args):
             effect = Effect()
         if effect is not None and effect.changes is not None:
-            self._session.hooks.written(effect.changes)
+            items = _put(function.__name__, args)
+            if isinstance(effect.changes, (dict, set)) and is_staged_deep(args):
+                self._tape.sites.opens(self._tape, effect.changes, *items)
+            self._session.hooks.written(effect.changes, *items)
         if effect is None and self._tape.is_staged:
             raise self._unknown(function)
         if effect is None:

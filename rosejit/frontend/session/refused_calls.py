@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from rosejit.errors import RoseError, StagingTypeError
+from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.signature.describe import parameter_span
 from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values.tape import Tape
 from rosejit.numeric import loaded, np
 
 _LRU_CACHE = type(functools.lru_cache(lambda: None))
@@ -122,3 +123,14 @@ def _help(title: str) -> str:
         if module.startswith(home) and name in names.split():
             return f"use {counterpart}, or make it a function of your own with `rose.opaque`"
     return "use a function of `math`, `numpy` or `rose`, or make it a function of your own with `rose.opaque`"
+
+
+def fails_inside(tape: Tape, error: Exception) -> UnsupportedSyntax:
+    """The refusal of host arithmetic without a result in a staged branch or loop: Python raises only where it gets
+    there, which running tells."""
+    return UnsupportedSyntax(
+        "what Python computes here has no result, in a staged branch or loop",
+        tape.places.of_traceback(error.__traceback__),
+        facts=(f"it says {type(error).__name__}: {error}", "whether this line is reached only running tells"),
+        help="compute it before the branch or loop, or of an argument, which is computed when the code runs",
+    )

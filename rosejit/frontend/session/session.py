@@ -12,11 +12,12 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from rosejit.abi import Leaf, Tree, leaves
-from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit, UnsupportedSyntax
+from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
 from rosejit.frontend.arrays import narrow_array
 from rosejit.frontend.arrays.access import element, number, variable
 from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.arrays.zero_dimensional import check_in_place
+from rosejit.frontend.control.grown_lists import is_grown
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.special_methods import Methods
 from rosejit.frontend.guards import code_guards
@@ -37,9 +38,11 @@ from rosejit.frontend.guards.guards import (
     imported,
 )
 from rosejit.frontend.guards.made_here import fresh_each_call
+from rosejit.frontend.lists.list_sites import ListSites, received
 from rosejit.frontend.numpy import array_methods, narrow_methods, scalar_methods
 from rosejit.frontend.scalar_ops import complex_operators, operators
 from rosejit.frontend.scalar_ops.origins import check_asked
+from rosejit.frontend.session import refused_calls
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
 from rosejit.frontend.session.kept_outside import check_kept
@@ -222,7 +225,7 @@ class Session:
 
     def __init__(self) -> None:
         self.tape = Tape()
-        self.tape.session = self
+        self.tape.session, self.tape.sites = self, ListSites()
         dispatcher = Dispatcher(self)
         self.plain = dispatcher.plain
         self.methods = Methods(dispatcher.called_by_python, dispatcher.called_as_it_is)
@@ -307,21 +310,11 @@ class Session:
             raising, inside = tape.raising, tape.frames[-1] is not opened.root
             if raising is None or raising[0] is not error or len(self._open) > 1 or inside:
                 if inside and isinstance(error, _OF_VALUES) and not isinstance(error, RoseError):
-                    raise self._fails_inside(error) from error
+                    raise refused_calls.fails_inside(tape, error) from error
                 raise
             raising[1]()
             tape.frames[-1].diverges = True
             return None
-
-    def _fails_inside(self, error: Exception) -> UnsupportedSyntax:
-        """The refusal of host arithmetic without a result in a staged branch or loop: Python raises only where it gets
-        there, which running tells."""
-        return UnsupportedSyntax(
-            "what Python computes here has no result, in a staged branch or loop",
-            self.tape.places.of_traceback(error.__traceback__),
-            facts=(f"it says {type(error).__name__}: {error}", "whether this line is reached only running tells"),
-            help="compute it before the branch or loop, or of an argument, which is computed when the code runs",
-        )
 
     def _begin(self, opened: OpenFunction) -> None:
         if not self._open:
@@ -428,7 +421,7 @@ class Session:
             params += [var for var, _ in pairs]
             value = self.methods.instrument(build(tree, Supply([value for _, value in pairs]), statics))
             why = f"`{p.name}` is an argument, and arguments are never written"
-            self.tape.freeze(why, *self.opened.own(objects(value), self.tape.frozen_containers))
+            self.tape.freeze(why, *self.opened.own(objects(received(self, value)), self.tape.frozen_containers))
             for generator in generators.generators_in(value):
                 generator.state.box.readonly = ""
                 generator.state.box.name = generator.state.box.name.removesuffix("_state")
@@ -449,6 +442,9 @@ class Session:
         caller = frame.f_back
         if opened.check is None or frame.f_code is not opened.code or caller is None or caller.f_code is not _APPLY:
             return
+        for each in objects(value) if self.tape.has_grown else ():
+            if is_grown(each):
+                self.tape.sites.opens(self.tape, each)
         opened.checked = value, opened.check(value, self.tape.places.of(frame))
 
     def atom(self, leaf: Leaf, value: Any) -> Atom:
@@ -584,8 +580,9 @@ class Session:
     def _note_outside(self, function: FunctionType, call: Call, opened: OpenFunction) -> None:
         opened.given = call.statics
         opened.arounds = arounds(function, call.statics if len(self._open) > 1 else ())
-        inside = reachable(call.statics, through_objects=False)
-        opened.static_arrays.update([id(value) for value in inside if isinstance(value, np.ndarray)])
+        opened.static_arrays |= {
+            id(a) for a in reachable(call.statics, through_objects=False) if isinstance(a, np.ndarray)
+        }
 
     # --- calls of decorated functions
 
@@ -628,4 +625,5 @@ class Session:
         if arguments is not None and arguments.sources:
             binders = advanced(self.tape, arguments, binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
-        return values[0] if result.__class__ is Leaf else note_new(tape, build(result, Supply(values), Supply(statics)))
+        made = values[0] if result.__class__ is Leaf else build(result, Supply(values), Supply(statics))
+        return made if result.__class__ is Leaf else received(self, note_new(tape, made), is_new=True)

@@ -36,12 +36,15 @@ from rosejit.frontend.hints.hints import (
     aligned,
 )
 from rosejit.frontend.hints.read_hints import Hints, parts_of
+from rosejit.frontend.lists.dynamic_array import DynamicArray
+from rosejit.frontend.lists.dynamic_dict import HINTED
 from rosejit.frontend.scalar_ops.origins import class_of_element
 from rosejit.frontend.signature.int_members import member
+from rosejit.frontend.signature.list_columns import COLUMNED, of_array, of_columns, of_dynamic
 from rosejit.frontend.signature.numeric_kinds import chosen
 from rosejit.frontend.signature.own_arithmetic import has_own_arithmetic, is_number_of_its_own
 from rosejit.frontend.signature.value_words import described, hint_text, remedy
-from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, widened
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.source import find
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.generators import (
@@ -64,7 +67,7 @@ from rosejit.frontend.values.host_scalars import (
 )
 from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
-from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf, told
+from rosejit.frontend.values.pytree import attribute, attributes, is_staged_deep, members, staged_leaf, told
 from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.frontend.values.scalars import NUMBERS, Int, Real, passed_tangent
 from rosejit.ir.types import TAN
@@ -180,7 +183,7 @@ class Binder:
             case Static(hint):
                 return self._static(hint, value, where)
             case Structure() if value.__class__ is StructOfArrays:
-                return self._columns(Inferred(), value, where)
+                return of_columns(self, Inferred(), value, where)
             case Structure():
                 return self._structure(description, value, where)
             case Repeated(kind, item):
@@ -203,11 +206,16 @@ class Binder:
                     raise self._error("None", value, where)
                 return Node("none")
 
-    def _leaf(self, leaf: Leaf, value: Any) -> Leaf:
+    def leaf(self, leaf: Leaf, value: Any) -> Leaf:
+        """Add a value; gives its leaf."""
         if getattr(value, "type", None) is TAN:
             raise passed_tangent(value.tape, self.function.__name__)
         self.call.values.append(value)
         return leaf
+
+    def alone(self) -> "Binder":
+        """One that describes and keeps nothing."""
+        return Binder(self.function, self.parameter, Call(dict(self.call.dims)), self.place)
 
     def _optional(self, description: Description, value: Any, where: str) -> Tree:
         """A value that the description admits, or None."""
@@ -242,7 +250,7 @@ class Binder:
             staged = Leaf(value.kind)
         if isinstance(staged, Leaf):
             if staged.kind == kind or (kind == "real" and staged.kind == "int"):
-                return self._leaf(_NUMBERS[kind], value)
+                return self.leaf(_NUMBERS[kind], value)
             raise self._error(_WORDS[kind], value, where)
         value = self._known(value, where)
         try:
@@ -253,7 +261,7 @@ class Binder:
             raise self._error(_WORDS[kind], value, where)
         if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
             raise self._error("an integer of 64 bits", value, where, kind=RoseOverflowError)
-        return self._leaf(_NUMBERS[kind], host)
+        return self.leaf(_NUMBERS[kind], host)
 
     def _of_class(self, leaf: Leaf, value: Any, where: str) -> Leaf:
         """The leaf of a number of the host, whose class may matter."""
@@ -269,6 +277,8 @@ class Binder:
         return leaf
 
     def _array(self, wanted: ArrayOf, value: Any, where: str) -> Tree:
+        if value.__class__ is DynamicArray and (wanted.dims is None or len(wanted.dims) == 1):
+            return of_array(self, wanted.element == "real", value)
         if is_narrow(value) and wanted.element != "real" and value.dtype.name in narrow_values.HELD:
             return Node("narrow", (self._array(wanted, in_64_bits(value), where),), state=value.dtype.name)
         value = value.wide if isinstance(value, narrow_values.NarrowValue) else value
@@ -279,7 +289,7 @@ class Binder:
             if wanted.element not in (None, kind) or not (is_array or wanted.admits_numbers):
                 raise self._error(f"a `{wanted}`", value, where)
             self._dimensions(wanted, staged.shape, value, where)
-            return self._leaf(staged, value)
+            return self.leaf(staged, value)
         staged_list = staged_items(value)
         if staged_list is not None:
             return self._array(wanted, staged_list, where)
@@ -291,7 +301,7 @@ class Binder:
         if host is None:
             raise self._error(f"a `{wanted}`", value, where, fact=element)
         self._dimensions(wanted, host.shape, value, where)
-        leaf = self._leaf(leaf_of(host.shape, element), host if host.shape else host.item())  # type: ignore[arg-type]  # a kind
+        leaf = self.leaf(leaf_of(host.shape, element), host if host.shape else host.item())  # type: ignore[arg-type]  # a kind
         is_open = not host.shape and wanted.element in (None, "int")
         return self._of_class(leaf, value, where) if is_open else leaf
 
@@ -340,9 +350,9 @@ class Binder:
         staged = staged_leaf(value)
         if isinstance(staged, Leaf):
             cls = class_of_element(value.tape, value) if self.asks and value.__class__ in NUMBERS else None
-            return self._leaf(staged if cls is None else replace(staged, cls=cls), value)
+            return self.leaf(staged if cls is None else replace(staged, cls=cls), value)
         if isinstance(value, ShapeOf):
-            return self._leaf(leaf_of(value.shape, value.kind), value)
+            return self.leaf(leaf_of(value.shape, value.kind), value)
         if is_narrow(value):
             return self._narrow(value, where)
         kind = number_kind(value)
@@ -375,8 +385,8 @@ class Binder:
     def _inferred_structure(self, value: Any, where: str) -> Tree:
         if containers.OPTIONAL.owns(type(value)):
             return self._optional(Inferred(), value, where)
-        if value.__class__ is StructOfArrays:
-            return self._columns(Inferred(), value, where)
+        if value.__class__ in COLUMNED:
+            return of_columns(self, Inferred(), value, where)
         structure = Hints().of_structure(type(value))
         if isinstance(structure, Structure):
             return self._structure(structure, value, where)
@@ -498,7 +508,9 @@ class Binder:
     def _repeated(self, kind: str, item: Description, value: Any, where: str) -> Tree:
         container = containers.KINDS[kind]
         if value.__class__ is StructOfArrays and container is containers.LIST:
-            return self._columns(item, value, where)
+            return of_columns(self, item, value, where)
+        if value.__class__ in HINTED and issubclass(value.kind, container.type):
+            return of_dynamic(self, item, value, where)
         if not isinstance(value, container.accepts):
             raise self._error(f"a {kind}", value, where)
         if containers.of_class(type(value)) in _RECORDS:  # whose class says what is in it
@@ -512,17 +524,6 @@ class Binder:
         keys = container.keys(value) or range(len(items))
         children = [self.tree(item, v, f"{where}{container.step(k)}") for k, v in zip(keys, items, strict=True)]
         return container.node(value, tuple(children), ordered=True)
-
-    def _columns(self, item: Description, value: StructOfArrays, where: str) -> Tree:
-        """A list that a staged loop made: its first element is like all others."""
-        if len(value) and not isinstance(item, Inferred):
-            one = Binder(self.function, self.parameter, Call(dict(self.call.dims)), self.place)
-            value = widened(value, leaves(one.tree(item, value[0], f"{where}[0]")))
-        found: list[Any] = []
-        tree = flatten(value, found, self.call.statics)
-        for part in found:
-            self._leaf(part.leaf, part)
-        return tree
 
     def _one_of(self, union: OneOf, value: Any, where: str) -> Tree:
         """The first part that fits; numbers keep the kind they have where the union names it."""

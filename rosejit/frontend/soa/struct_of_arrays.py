@@ -34,7 +34,7 @@ class StructOfArrays:
 
     def __rose_host__(self) -> list[Any]:
         """The list that a caller in Python gets."""
-        return _elements(self.value, len(self))
+        return host_elements(self.value, len(self))
 
     @classmethod
     def __rose_given__(cls, items: Any) -> Any:
@@ -108,14 +108,14 @@ def _length(value: Any) -> int:
     return max((_length(part) for part in members(value) or ()), default=0)
 
 
-def _elements(value: Any, count: int) -> list[Any]:
+def host_elements(value: Any, count: int) -> list[Any]:
     """The elements for Python: numbers, and arrays that nothing else holds."""
     if isinstance(value, np.ndarray):
         return value.tolist() if value.ndim == 1 else [row.copy() for row in value]
     inside = members(value)
     if inside is None:
         return [value] * count
-    columns = [_elements(part, count) for part in inside]
+    columns = [host_elements(part, count) for part in inside]
     kind = of_class(value.__class__)
     if kind is None or not columns:
         return [with_parts(value, [column[k] for column in columns]) for k in range(count)]

@@ -68,8 +68,8 @@ def _on_host(context: Context, node: Any, items: Any, general: Any, expression: 
 
 def _opening(node: Any, variable: str, binds: bool, items: Any) -> Any:
     """The clause that goes around those of the user once."""
-    lists = isinstance(node, ast.ListComp)
-    more = [constant(node, len(node.generators) == 1 and not node.generators[0].ifs)] if lists else []
+    lists, single = not isinstance(node, ast.GeneratorExp), len(node.generators) == 1 and not node.generators[0].ifs
+    more = [constant(node, single), constant(node, not isinstance(node, ast.ListComp))] if lists else []
     opened = runtime(node, "listing" if lists else "comprehension", items, constant(node, binds), *more)
     return ast.comprehension(stores(node, (variable, f"{variable}@items")), opened, [], 0)
 
@@ -77,15 +77,16 @@ def _opening(node: Any, variable: str, binds: bool, items: Any) -> Any:
 def _collected(context: Context, node: Any, variable: str, clauses: list[Any], expression: Rewrite) -> Any:
     """The whole of these clauses, its elements rewritten."""
     if isinstance(node, ast.DictComp):
-        key, value = expression(context, node.key), expression(context, node.value)
-        return runtime(node, "record_allocation", at(node, ast.DictComp(key, value, clauses)))
-    element = expression(context, node.elt)
-    if isinstance(node, ast.SetComp):
-        return runtime(node, "record_allocation", at(node, ast.SetComp(element, clauses)))
-    element = method(node.elt, variable, "put", element)
+        element = at(node.key, ast.Tuple([expression(context, node.key), expression(context, node.value)], LOAD))
+    else:
+        element = expression(context, node.elt)
+    element = method(node, variable, "put", element)
     if isinstance(node, ast.GeneratorExp):
         return runtime(node, "generator", at(node, ast.GeneratorExp(element, clauses)))
-    return runtime(node, "listed", at(node, ast.ListComp(element, clauses)))
+    made = at(node, ast.ListComp(element, clauses))
+    if isinstance(node, ast.ListComp):
+        return runtime(node, "listed", made)
+    return runtime(node, "keyed_comprehension", constant(node, isinstance(node, ast.SetComp)), made)
 
 
 # Values of users are of any type: what they are is asked while staging.
@@ -424,7 +425,28 @@ def _index(context: Context, node: Any) -> Any:
     return runtime(node, "slice", *(constant(node, None) if p is None else expression(context, p) for p in parts))
 
 
+def _is_keyed(node: Any) -> bool:
+    """Whether a dict or a set is displayed whose keys may be staged."""
+    keys = node.keys if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Set) else ()
+    return any(not isinstance(key, ast.Constant) for key in keys) and not any(
+        key is None or isinstance(key, ast.Starred) for key in keys
+    )
+
+
+def _keyed(context: Context, node: Any) -> Any:
+    items = node.elts if isinstance(node, ast.Set) else []
+    if isinstance(node, ast.Dict):
+        items = [
+            at(node, ast.Tuple([key, value], LOAD)) for key, value in zip(node.keys, node.values, strict=True) if key
+        ]
+    return runtime(
+        node, "keyed", constant(node, isinstance(node, ast.Set)), *[expression(context, item) for item in items]
+    )
+
+
 def _display(context: Context, node: Any) -> Any:
+    if not context.plain and _is_keyed(node):
+        return _keyed(context, node)
     made = generic(context, node)
     stored = not isinstance(getattr(node, "ctx", None), ast.Load | None)
     return made if stored or context.plain else runtime(node, "record_allocation", made)

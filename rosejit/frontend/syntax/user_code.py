@@ -28,8 +28,9 @@ _OURS = os.path.realpath(PACKAGE)
 _LIKE_USERS = (
     *(os.path.join(_OURS, folder) + os.sep for folder in ("optim", "solvers", "pages")),
     os.path.join(_OURS, "api", "vectors.py"),
+    os.path.join(_OURS, "frontend", "lists", "dynamic_"),
 )
-"""Solvers, and the examples that `python -m rosejit demo` brings along: written, and staged, as a user's code."""
+"""Solvers, lists, and the examples that `python -m rosejit demo` brings along: staged as a user's code."""
 
 
 PASSES_ON_TO = "__rose_passes_on_to__"

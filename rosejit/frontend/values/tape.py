@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
 from rosejit.frontend.syntax.user_code import is_users_class
@@ -299,8 +299,8 @@ class Tape:
         self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
         self.session: Any = None
         """What owns the tape: it knows the functions that are being staged."""
-        self.tries, self.trials = Tries(), DeferredEffects()
-        """Loops, and iterations of the function that is being staged, that may be forgotten."""
+        self.tries, self.trials, self.sites = Tries(), DeferredEffects(), cast(Any, None)
+        """Loops, and iterations of the function that is being staged, that may be forgotten; where lists are made."""
         self.quoted: list[Any] | None = None
         """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
         self.raising: tuple[BaseException, Callable[[], None]] | None = None

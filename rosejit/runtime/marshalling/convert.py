@@ -6,16 +6,13 @@ from typing import Any, NoReturn
 from rosejit.abi import Element
 from rosejit.containers import is_container
 from rosejit.errors import RoseOverflowError
+from rosejit.list_room import Mismatch
 from rosejit.numeric import from_foreign, loaded, np
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
 _KINDS: dict[Element, str] = {"real": "fiub", "int": "iu", "bool": "b"}
 _DTYPES: dict[Element, str] = {"real": "float64", "int": "int64", "bool": "bool"}
 """Elements of few bits are called as their dtype."""
-
-
-class Mismatch(Exception):
-    """A value does not fit the types that a function was specialised to; never seen by users."""
 
 
 def dtype(element: Element) -> Any:

@@ -187,7 +187,7 @@ def test_long_lists_of_the_host():
     agrees(lambda x: [x * k for k in [*range(1500)]][-1], (0.5,))
 
 
-@pytest.mark.parametrize("made", ["list(G)", "[*G]", "sorted(G)", "{x * i for i in rose.range(3)}", "[v for v in G]"])
+@pytest.mark.parametrize("made", ["[*G]", "[v for v in G]", "', '.join(G)"])
 def test_a_staged_range_is_no_iterator(made):
     f = define(f"def f(x):\n    return {made.replace('G', '(x * i for i in rose.range(3))')}\n", rose=rose)
     says(fault(f, 2.0), "what is made over a staged range is a list", line="return")

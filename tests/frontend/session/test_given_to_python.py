@@ -12,7 +12,6 @@ REFUSED = {
     "sum(map(lambda i: i * 2, range(n)))": "`map` goes through a range",
     "max(filter(None, range(n)))": "`filter` goes through a range",
     "sum(itertools.accumulate(range(n)))": "`itertools.accumulate` goes through a range",
-    "[0.0] * n": "how often a list is repeated",
     "n * (1.0, 2.0)": "how often a tuple is repeated",
     "'ab' * n": "how often a str is repeated",
     "'{:{}}'.format(1.0, n)": "text needs the value of a staged Int",
