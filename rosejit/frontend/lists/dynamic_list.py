@@ -7,6 +7,7 @@ Their items are in arrays, a row an item, from `start` on. What Python's lists a
 # Values of users are of any type: what they are is asked while staging.
 # pyright: basic
 
+import sys
 from typing import Any, ClassVar
 
 from rosejit.frontend.lists.list_rows import elements
@@ -15,6 +16,9 @@ from rosejit.frontend.lists.list_steps import Refusing, element, empty_like, ite
 from rosejit.frontend.values.rose_functions import range as staged_range
 from rosejit.lazy_dataclass import dataclass
 from rosejit.list_room import Outgrown
+
+NO_ITEMS = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
+"""What `max` and `min` say of nothing."""
 
 
 class _Changed:
@@ -339,12 +343,12 @@ def all_of(items):
 
 def largest(items, *, key=None, default=Ellipsis):
     """`max`."""
-    return extreme(items, key, default, "max() arg is an empty sequence", True)
+    return extreme(items, key, default, "max() " + NO_ITEMS, True)
 
 
 def smallest(items, *, key=None, default=Ellipsis):
     """`min`."""
-    return extreme(items, key, default, "min() arg is an empty sequence", False)
+    return extreme(items, key, default, "min() " + NO_ITEMS, False)
 
 
 def extreme(items, key, default, words, is_max):

@@ -142,7 +142,9 @@ class ListSites:
 
     def site(self, tape: Any, how: str) -> str:
         """What says where a list is made that begins: another place, where lists of both are bound to one name."""
-        return self._found(f"{tape.here()} {how}")
+        place = tape.here()
+        at = getattr(place, "instruction", 0)  # Python 3.10 knows no columns
+        return self._found(f"{place} {at} {how}")
 
     def where(self, tape: Any, container: Any) -> tuple[Any, str, list[Any]] | None:
         """A list of the host, where it was made, and of which items; None where that is not known."""

@@ -27,7 +27,7 @@ from rosejit.frontend.control.staged_counts import why_counted
 from rosejit.frontend.control.staged_range import StagedRange, staged_range
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
-from rosejit.frontend.lists.dynamic_list import DynamicList
+from rosejit.frontend.lists.dynamic_list import NO_ITEMS, DynamicList
 from rosejit.frontend.python import ordering
 from rosejit.frontend.python.assert_raise import raised_unless
 from rosejit.frontend.python.attributes import ATTRIBUTES
@@ -345,7 +345,7 @@ def _negated(tape: Tape, flag: Any) -> Any:
 
 
 def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options, item: Callable[[Any], Any]) -> Any:
-    message = f"{name}() arg is an empty sequence"
+    message = f"{name}() {NO_ITEMS}"
     if best is UNDEFINED:
         if "default" in kwargs:
             return kwargs["default"]
